@@ -7,7 +7,7 @@ from presage import Presage
 
 SOURCES = Path(__file__).parent.parent / "src/presage"
 WITH_EXTRAS = {"aio.py", "gym.py", "trl.py"}
-APART = {"goals.py", "labels.py", "reality.py", "tables.py", "uploads.py", "worlds.py"}
+APART = {"__main__.py", "goals.py", "labels.py", "reality.py", "tables.py", "uploads.py", "worlds.py"}
 
 
 def test_the_readme_lists_every_method() -> None:

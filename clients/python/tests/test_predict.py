@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -131,11 +132,13 @@ def test_a_key_that_cannot_be_sent_is_refused_and_not_shown() -> None:
     assert "a-key" not in str(error.value)
 
 
-def run(*arguments: str, key: str | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+def run(
+    *arguments: str, key: str | None = None, stdout: Any = subprocess.PIPE, **more: str
+) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, **({} if key is None else {"PRESAGE_API_KEY": key}), **more}
     environment["PYTHONPATH"] = os.path.join(os.path.dirname(__file__), "../src")
     return subprocess.run(
-        [sys.executable, "-m", "presage", *arguments], env=environment, capture_output=True, text=True
+        [sys.executable, "-m", "presage", *arguments], env=environment, stdout=stdout, stderr=subprocess.PIPE, text=True
     )
 
 
@@ -155,3 +158,14 @@ def test_the_command_shows_what_the_terminal_cannot(scripted: ScriptedServer) ->
     for encoding, shown in [("ascii", "The door \\u2192 \\ud800\n"), ("utf-8", "The door → \\ud800\n")]:
         told = run(*asked, PYTHONIOENCODING=encoding)
         assert (told.stdout, told.stderr) == (shown, "")
+
+
+def test_the_command_says_in_a_line_that_nobody_reads(scripted: ScriptedServer) -> None:
+    scripted.script(response(200, {"response": {"content": "The door."}}))
+    asked = ("predict", "--state", "a", "--action", "b", "--url", scripted.url)
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open("/dev/full", "w") as full, os.fdopen(writer, "w") as closed:
+        assert (run(*asked, stdout=closed).stderr, run(*asked, stdout=closed).returncode) == ("", 141)
+        told = run(*asked, stdout=full)
+    assert (told.returncode, told.stderr) == (1, "The output cannot be written: No space left on device\n")

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 
 from . import Presage, PresageError
@@ -22,7 +23,12 @@ def main() -> None:
     text = json.dumps(prediction, indent=2) if asked.json else prediction.get("response", {}).get("content", "")
     if sys.stdout.isatty():  # A model may write control sequences, or characters that the terminal cannot show.
         text = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
-    print(text.encode(sys.stdout.encoding, "backslashreplace").decode(sys.stdout.encoding))
+    try:
+        print(text.encode(sys.stdout.encoding, "backslashreplace").decode(sys.stdout.encoding), flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python writes the rest when it ends.
+        is_closed = isinstance(error, BrokenPipeError)
+        sys.exit(141 if is_closed else f"The output cannot be written: {error.strerror}")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import weakref
 from collections import deque
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from threading import TIMEOUT_MAX
 from time import monotonic, sleep
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -68,7 +69,7 @@ class Connections:
 
     def send(self, call: Call) -> Any:
         """Sends a call until it succeeds, must not be sent again, or runs out of time."""
-        deadline = monotonic() + (call.timeout_s or self.timeout_s)
+        deadline = monotonic() + min(call.timeout_s or self.timeout_s, TIMEOUT_MAX)
         retry = 0
         while True:
             try:

@@ -74,7 +74,7 @@ class AsyncPresage:
         return await self._send(predict_call(state, action, deployment, session_id, fields))
 
     async def evaluate(
-        self, evaluators: Sequence[Item], *, idempotency_key: str | None = None, **fields: Any
+        self, evaluators: Sequence[Item] | Item, *, idempotency_key: str | None = None, **fields: Any
     ) -> list[dict[str, Any]]:
         """One verdict for each evaluator on `evaluated_model_output=…` and further fields: `POST /v1/evaluate`."""
         return (await self._send(evaluate_call(evaluators, idempotency_key, fields)))["results"]

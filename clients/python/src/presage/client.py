@@ -75,7 +75,7 @@ class Presage(Labels):
         return self._connections.send(predict_call(state, action, deployment, session_id, fields))
 
     def evaluate(
-        self, evaluators: Sequence[Item], *, idempotency_key: str | None = None, **fields: Any
+        self, evaluators: Sequence[Item] | Item, *, idempotency_key: str | None = None, **fields: Any
     ) -> list[dict[str, Any]]:
         """One verdict for each evaluator on `evaluated_model_output=…` and further fields: `POST /v1/evaluate`."""
         return self._connections.send(evaluate_call(evaluators, idempotency_key, fields))["results"]
@@ -156,7 +156,7 @@ def predict_call(
     return Call("POST", "/v1/predict", body, headers={"x-presage-deployment": deployment, "x-session-id": session_id})
 
 
-def evaluate_call(evaluators: Sequence[Item], idempotency_key: str | None, fields: Mapping[str, Any]) -> Call:
+def evaluate_call(evaluators: Sequence[Item] | Item, idempotency_key: str | None, fields: Mapping[str, Any]) -> Call:
     return write("/v1/evaluate", {"evaluators": named(evaluators), **fields}, idempotency_key)
 
 

@@ -13,8 +13,8 @@ from .uploads import DatasetUploads, RunUploads
 PASSING = (ConnectionFailedError, RateLimitError, TimedOutError, UnavailableError, UpstreamError)  # Retrying may help.
 
 
-def named(evaluators: Sequence[Item]) -> list[Mapping[str, Any]]:
-    several = [evaluators] if isinstance(evaluators, str) else evaluators  # A string is a sequence too.
+def named(evaluators: Sequence[Item] | Item) -> list[Mapping[str, Any]]:
+    several = [evaluators] if isinstance(evaluators, str | Mapping) else evaluators
     return [{"evaluator": item} if isinstance(item, str) else item for item in several]
 
 
@@ -57,7 +57,7 @@ class Runs(_Resource, RunUploads, RunTables):
         return self._get(f"/v1/runs/{part(run)}")
 
     def create(
-        self, dataset: Item, evaluators: Sequence[Item], target: Mapping[str, Any] | None = None, **fields: Any
+        self, dataset: Item, evaluators: Sequence[Item] | Item, target: Mapping[str, Any] | None = None, **fields: Any
     ) -> dict[str, Any]:
         """Starts a run, by default of the default deployment. Another `target` is `{"baseline": "no-change"}`."""
         if target is None:
