@@ -209,13 +209,20 @@ function evaluatorTable(evaluators: readonly Tabled[]): ReportPart {
   const baselines = evaluators.map(({ baseline }) => baseline);
   // No change has a column of its own.
   if (baselines.every((one) => !one || one.kind === "no-change")) return { kind: "table", ...table };
+  const kinds = new Set(baselines.flatMap((one) => one?.kind ?? []));
+  const [kind] = kinds;
+  const isOneKind = kinds.size === 1;
   const place = table.columns.includes("Interval") ? table.columns.indexOf("Interval") + 1 : 2;
   return {
     kind: "table",
-    columns: table.columns.toSpliced(place, 0, "Best baseline"),
+    columns: table.columns.toSpliced(place, 0, isOneKind ? `Best baseline, ${kind}` : "Best baseline"),
     rows: table.rows.map((cells, index) => {
       const best = baselines[index];
-      return cells.toSpliced(place, 0, best ? `${formatShare(best.pass_rate)} (${best.kind})` : "–");
+      return cells.toSpliced(
+        place,
+        0,
+        best ? `${formatShare(best.pass_rate)}${isOneKind ? "" : ` (${best.kind})`}` : "–",
+      );
     }),
   };
 }
