@@ -54,57 +54,55 @@ export function ReviewQueue({
   useShortcut({ keys: "u", label: "Undo", group: "Review", run: review.undo });
   if (queue.error !== null) return <ErrorNotice error={queue.error} onRetry={queue.refetch} />;
   return (
-    <>
-      <section
-        aria-label="Result to review"
-        className="flex min-h-0 min-w-0 flex-1 flex-col rounded-lg border border-line bg-surface"
-      >
-        {!isNothing && (
-          <Progress review={review} search={search}>
-            <Agreement
-              isShort
-              of={
-                result !== undefined || openId === undefined
-                  ? {
-                      run: search.run,
-                      evaluator: result?.evaluator_id,
-                      profile_name: result?.profile_name ?? undefined,
-                    }
-                  : undefined
-              }
-            />
-          </Progress>
-        )}
-        {failure !== null && (
-          <div className="px-4 pt-4">
-            <ErrorNotice error={failure} />
-          </div>
-        )}
-        {/* Takes the height that is left, so that the buttons stay where they are. */}
-        <ScrollRegion
-          key={openId}
-          label="The output"
-          className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
-        >
-          {openId === undefined && queue.data !== undefined ? (
-            <NothingLeft review={review} search={search} />
-          ) : result === undefined ? (
-            <Awaited error={error} onRetry={refetch} count={4} className="h-16" />
-          ) : (
-            <ReviewCard result={result} item={item} />
-          )}
-        </ScrollRegion>
-        {(openId !== undefined || review.canUndo) && (
-          <VerdictBar
-            canSkip={openId !== undefined}
-            isReady={result !== undefined && openId !== undefined}
-            canUndo={review.canUndo}
-            onDecide={decide}
-            onUndo={review.undo}
+    <section
+      aria-label="Result to review"
+      className="flex min-h-0 min-w-0 flex-1 flex-col rounded-lg border border-line bg-surface"
+    >
+      {!isNothing && (
+        <Progress review={review} search={search}>
+          <Agreement
+            isShort
+            of={
+              result !== undefined || openId === undefined
+                ? {
+                    run: search.run,
+                    evaluator: result?.evaluator_id,
+                    profile_name: result?.profile_name ?? undefined,
+                  }
+                : undefined
+            }
           />
+        </Progress>
+      )}
+      {failure !== null && (
+        <div className="px-4 pt-4">
+          <ErrorNotice error={failure} />
+        </div>
+      )}
+      {/* Takes the height that is left, so that the buttons stay where they are. */}
+      <ScrollRegion
+        key={openId}
+        label="The output"
+        className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
+      >
+        {openId === undefined && queue.data !== undefined ? (
+          <NothingLeft review={review} search={search} />
+        ) : result === undefined ? (
+          <Awaited error={error} onRetry={refetch} count={4} className="h-16" />
+        ) : (
+          <ReviewCard result={result} item={item} />
         )}
-      </section>
-    </>
+      </ScrollRegion>
+      {(openId !== undefined || review.canUndo) && (
+        <VerdictBar
+          canSkip={openId !== undefined}
+          isReady={result !== undefined && openId !== undefined}
+          canUndo={review.canUndo}
+          onDecide={decide}
+          onUndo={review.undo}
+        />
+      )}
+    </section>
   );
 }
 
