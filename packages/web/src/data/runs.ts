@@ -148,7 +148,7 @@ export function useLiveRun(id: string) {
 export function runReportQuery(presage: Presage, run: Run) {
   const isUnfinished = isActive(run);
   return queryOptions({
-    queryKey: [...runsKey, "one", run.id, "report", isUnfinished ? "so far" : `${run.evaluators.length}`],
+    queryKey: [...runsKey, "one", run.id, "report", isUnfinished ? "so far" : run.finished_at],
     queryFn: ({ signal }) => presage.runs.report(run.id, { signal }),
     staleTime: isUnfinished ? reportRefreshMs : Number.POSITIVE_INFINITY,
     refetchInterval: refreshWhile<unknown>(() => (isUnfinished ? reportRefreshMs : false)),
@@ -205,6 +205,19 @@ export function waitsForUpload({ target, status, progress }: Run): boolean {
 export function useUploadPredictions(id: string) {
   return useChange(runsKey, ({ runs }, file: File) =>
     runs.uploadPredictions(id, file, { isGzip: file.name.endsWith(".gz") }),
+  );
+}
+
+/** Has evaluators of a run try their failed verdicts again. */
+export function useJudgeAgain(id: string) {
+  return useChange(runsKey, ({ runs }, evaluators: Run["evaluators"]) =>
+    runs.addEvaluators(
+      id,
+      evaluators.map(({ evaluator, profile_name, profile_revision }) => ({
+        evaluator,
+        profile_name: profile_name && `${profile_name}:${profile_revision}`,
+      })),
+    ),
   );
 }
 

@@ -52,6 +52,26 @@ dashboardTest("A failing deployment and its cut answers are seen wherever they m
   await overview.getByText("12 of 18").waitFor();
 });
 
+dashboardTest("What a judge failed on is judged again from the run's page", async (visitor) => {
+  const { id: dataset_id } = await uploadHousehold(visitor.client, "unjudged");
+  const { answer } = upstream;
+  upstream.answer = () => Response.json(completion("No verdict."));
+  const run = await finishRun(visitor.client, {
+    name: "unjudged",
+    dataset_id,
+    target: { baseline: "no-change" },
+    evaluators: [{ evaluator: "judge", profile_name: "system:is-concise" }],
+  });
+  upstream.answer = () => Response.json(completion('{"reasoning": "Short.", "verdict": "pass"}'));
+  const page = await visitor.visit(`/runs/${run.id}`);
+  await page.getByText("6 without a verdict").waitFor();
+  await page.getByRole("button", { name: "Judge again" }).click();
+  await page.getByText("6 without a verdict").waitFor({ state: "detached" });
+  await page.getByText("100 %").filter({ visible: true }).first().waitFor();
+  expect(await page.getByRole("button", { name: "Judge again" }).count()).toBe(0);
+  upstream.answer = answer;
+});
+
 slowDashboardTest(
   "A deployment that is out without recent calls is said to be out, and nothing of its calls",
   async (visitor) => {

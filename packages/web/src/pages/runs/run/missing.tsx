@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { Upload } from "lucide-react";
 import { useRef } from "react";
 import { usePresage } from "../../../data/client.ts";
-import { runReportQuery, useUploadPredictions } from "../../../data/runs.ts";
+import { runReportQuery, useJudgeAgain, useUploadPredictions } from "../../../data/runs.ts";
 import { formatCount } from "../../../format/numbers.ts";
 import { humanizeName } from "../../../format/words.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
@@ -59,11 +59,13 @@ export function WaitingCard({ run: { id, progress } }: { run: Run }) {
   );
 }
 
-/** Which evaluators gave no verdict, the most frequent reason, and where to read all of them. */
+/** Which evaluators gave no verdict, the most frequent reason, where to read all of them, and another try. */
 export function Unjudged({ run }: { run: Run }) {
   const { data: report } = useQuery(runReportQuery(usePresage(), run));
+  const judgeAgain = useJudgeAgain(run.id);
   const { evaluators = [], failures } = report ?? {};
-  const by = nameEvaluators(evaluators).filter((_, index) => (evaluators[index]?.failed ?? 0) > 0);
+  const hasFailed = (index: number) => (evaluators[index]?.failed ?? 0) > 0;
+  const by = nameEvaluators(evaluators).filter((_, index) => hasFailed(index));
   const [most] = Object.entries(failures?.evaluations ?? {}).sort((one, other) => other[1] - one[1]);
   return (
     <>
@@ -80,6 +82,17 @@ export function Unjudged({ run }: { run: Run }) {
       >
         The errors
       </Link>
+      {run.status === "finished" && by.length > 0 && (
+        <AllowedButton
+          needs="evaluate"
+          className="ml-3"
+          isBusy={judgeAgain.isPending}
+          onClick={() => judgeAgain.mutate(run.evaluators.filter((_, index) => hasFailed(index)))}
+        >
+          Judge again
+        </AllowedButton>
+      )}
+      {judgeAgain.error !== null && <ErrorNotice error={judgeAgain.error} />}
     </>
   );
 }
