@@ -209,13 +209,13 @@ dashboardTest(
   },
 );
 
-dashboardTest("A model that cannot be reached does not hide the ways in", async ({ visit, expectErrors }) => {
+dashboardTest("What fails slowly and is read again hides nothing else", async ({ visit, expectErrors }) => {
   expectErrors(/400/);
   const page = await visit("/runs");
-  await page.route("**/v1/models*", async (route) => {
+  await page.route("**/v1/deployments*", async (route) => {
     await new Promise((resolve) => setTimeout(resolve, 300));
-    await route.fulfill({ status: 400, json: { detail: "No model." } });
+    await route.fulfill({ status: 400, json: { detail: "No deployment." } });
   });
   await page.goto(new URL("/", page.url()).href);
-  await page.getByText("No model.").waitFor();
+  await page.getByText("No deployment.").first().waitFor();
 });
