@@ -15,6 +15,7 @@ import type {
 import type { CallOptions, ListOptions, WriteOptions } from "../call.ts";
 import { callsOf, pathsUnder } from "../resource.ts";
 import type { Transport } from "../transport.ts";
+import { type WaitOptions, waitUntil } from "../wait-until.ts";
 
 /** Comparisons of the simulated and real outcomes of episodes. */
 export interface RealityChecks {
@@ -26,6 +27,8 @@ export interface RealityChecks {
   create(request: RealityCheckRequest, options?: WriteOptions): Promise<RealityCheck>;
   /** Gets a reality check with its figures: `GET /v1/reality-checks/{id}`. */
   get(id: string, options?: CallOptions): Promise<RealityCheckDetail>;
+  /** Waits until a reality check has ended or is paused, and also while the server restarts. Each look computes the check's figures. */
+  waitUntilEnded(id: string, options?: WaitOptions<RealityCheckDetail>): Promise<RealityCheckDetail>;
   /** Lists a reality check's episodes, by position: `GET /v1/reality-checks/{id}/episodes`. */
   episodes(
     id: string,
@@ -71,6 +74,12 @@ export function realityChecks(transport: Transport): RealityChecks {
     list: ({ environment, status, ...options } = {}) => list(path, options, { environment, status }),
     create: (body, options) => create(path, body, options),
     get: (id, options) => get(pathOf(id), options),
+    waitUntilEnded: (id, options) =>
+      waitUntil<RealityCheckDetail>(
+        (each) => get(pathOf(id), each),
+        ({ status }) => status !== "running",
+        options,
+      ),
     episodes: (id, { show, ...options } = {}) => list(pathOf(id, "/episodes"), options, { show }),
     ofEpisode: (id, options) => get(pathsUnder("/v1/episodes")(id, "/reality"), options),
     cancel: (id, options) => transport.json({ method: "POST", path: pathOf(id, "/cancel") }, options),

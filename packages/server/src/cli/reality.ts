@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   findRepeatedPair,
+  type RealityCheck,
   type RealityCheckRequest,
   type RealityFigure,
   type RealityFigures,
@@ -132,10 +132,11 @@ async function readWanted(
   return { environment, episodes: { policy }, limit: readNumber("--episodes", episodes) };
 }
 
-const lookEveryMs = 500;
-/** Each poll makes the server compute the figures of all episodes so far, so the pause is this many times its duration. */
-const restPerLook = 4;
+/** Each look makes the server compute the figures of all episodes so far. */
+const lookEveryMs = 5_000;
 const lineEveryMs = 10_000;
+/** Timers have no longer delays. */
+const longestMs = 2 ** 31 - 1;
 
 /** Makes a check, and waits until it ends. Reports progress every ten seconds. */
 async function check({ call, replays }: Connection, wanted: RealityCheckRequest, timeoutMs: number) {
@@ -143,38 +144,37 @@ async function check({ call, replays }: Connection, wanted: RealityCheckRequest,
     throw new CommandError(
       "Episodes and recordings are replayed by a server. Start one on this database, or name one with --server",
     );
-  const { id, name, waiting, episodes } = await call(({ realityChecks }) =>
-    realityChecks.create(wanted),
-  ).catch((error: unknown) => {
+  const made = await call(({ realityChecks }) => realityChecks.create(wanted)).catch((error: unknown) => {
     throw error instanceof InvalidFieldError ? new CommandError(`${error.message}.`) : error;
   });
-  const all = countOf(waiting + episodes, "episode");
-  printNotice(`Reality check ${id}: ${printable(name)}, ${all}`);
-  const startedAtMs = performance.now();
-  for (let lineAtMs = startedAtMs + lineEveryMs; ; ) {
-    const askedAtMs = performance.now();
-    const found = await call(({ realityChecks }) => realityChecks.get(id));
-    if (found.status === "paused" || found.status === "cancelled")
+  const { id } = made;
+  const all = countOf(made.waiting + made.episodes, "episode");
+  printNotice(`Reality check ${id}: ${printable(made.name)}, ${all}`);
+  const doneOf = ({ episodes, failed }: RealityCheck) => `${episodes + failed}/${all}, ${failed} failed`;
+  let latest = made;
+  let lineAtMs = performance.now() + lineEveryMs;
+  const onProgress = (found: RealityCheck) => {
+    latest = found;
+    if (performance.now() < lineAtMs) return;
+    if (found.status === "running") printNotice(doneOf(found));
+    lineAtMs += lineEveryMs;
+  };
+  const signal = AbortSignal.timeout(Math.min(timeoutMs, longestMs));
+  const options = { pollEveryMs: lookEveryMs, onProgress, signal };
+  const found = await call(({ realityChecks }) => realityChecks.waitUntilEnded(id, options)).catch(
+    (error: unknown) => {
+      if (!signal.aborted) throw error;
       throw new CommandError(
-        `The reality check ${id} is ${found.status}${found.reason ? `: ${found.reason}` : "."}`,
+        `The reality check ${id} goes on: ${doneOf(latest)}. Its figures: GET /v1/reality-checks/${id}`,
       );
-    if (found.status !== "running") {
-      if (found.failed > 0) printNotice(`${countOf(found.failed, "episode")} could not be replayed.`);
-      return found.figures;
-    }
-    const nowMs = performance.now();
-    const done = `${found.episodes + found.failed}/${all}, ${found.failed} failed`;
-    if (nowMs - startedAtMs >= timeoutMs)
-      throw new CommandError(
-        `The reality check ${id} goes on: ${done}. Its figures: GET /v1/reality-checks/${id}`,
-      );
-    if (nowMs >= lineAtMs) {
-      printNotice(done);
-      lineAtMs += lineEveryMs;
-    }
-    const restMs = Math.max(lookEveryMs, restPerLook * (nowMs - askedAtMs));
-    await sleep(Math.min(restMs, Math.max(0, startedAtMs + timeoutMs - nowMs)));
-  }
+    },
+  );
+  if (found.status !== "completed")
+    throw new CommandError(
+      `The reality check ${id} is ${found.status}${found.reason ? `: ${found.reason}` : "."}`,
+    );
+  if (found.failed > 0) printNotice(`${countOf(found.failed, "episode")} could not be replayed.`);
+  return found.figures;
 }
 
 function readLimit(text: string | undefined): number | undefined {

@@ -128,12 +128,18 @@ test("a new check of recordings is waited for, and a server is needed for it", a
   expect(both.stderr).toContain("Give one of --pairs, --episodes and --dataset");
 });
 
-test("a check that somebody cancels has no figures, and passes no gate", async () => {
-  const made = { id: "check-1", name: "nightly", waiting: 3, episodes: 0 };
+test("a check that somebody cancels has no figures, and passes no gate, even if its server restarts meanwhile", async () => {
+  const made = { id: "check-1", name: "nightly", waiting: 3, episodes: 0, failed: 0 };
+  let polls = 0;
   await using server = Bun.serve({
     port: 0,
-    fetch: ({ method }) =>
-      Response.json(method === "POST" ? made : { ...made, status: "cancelled", reason: null, failed: 0 }),
+    fetch: ({ method }) => {
+      if (method === "POST") return Response.json(made);
+      polls += 1;
+      // A proxy's answer while there is no server behind it.
+      if (polls === 1) return new Response("Bad Gateway", { status: 502 });
+      return Response.json({ ...made, status: "cancelled", reason: null });
+    },
   });
   const args = ["reality", "sandbox", "--episodes", "3", "--server", server.url.origin];
   const { code, stderr } = await runPresage(args, { PRESAGE_API_KEY: testKey });
