@@ -71,6 +71,8 @@ test.each(places)("traces become a world that is played, in %s", async (place) =
     "shop@1\nanswered by the records alone, adapted\n4 examples of shop@1, with 2 distinct actions in 2 trajectories\n",
   ]);
   expect(made.stderr).toContain("Only samples with the tag split=train are examples");
+  const where = place === "a server" ? ` --server ${presage.url}` : "";
+  expect(made.stderr).toEndWith(`To act in it:\n  npx presage play shop${where}\n`);
 
   const played = await playWith("add vase\n\nadd rug\n", place, "shop", "--explain");
   expect([played.code, played.stdout]).toEqual([0, "Added the vase. train\nAdded the rug. train\n"]);

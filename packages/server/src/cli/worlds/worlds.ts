@@ -266,7 +266,10 @@ async function createWorld(
   printWorld(world);
   if (wanted.model === undefined) printNotice("The records alone answer; --model names a deployment.");
   if (evaluate || flags.curve) await evaluateWorld(connection, world, flags);
-  else printNotice(`To act in it:\n  ${commandName} play ${name}`);
+  else {
+    const where = flags.server === undefined ? "" : ` --server ${flags.server}`;
+    printNotice(`To act in it:\n  ${commandName} play ${name}${where}`);
+  }
 }
 
 async function reviseWorld(connection: RunConnection, name: string, flags: WorldFlags): Promise<void> {
