@@ -7,13 +7,13 @@ import {
 import type { Presage } from "@presage/sdk";
 import { type Command, InvalidArgumentError } from "commander";
 import { printable } from "../platform/words.ts";
-import { choice, examples, json, onServer } from "./command.ts";
+import { examples, json, onServer } from "./command.ts";
 import { configure } from "./config.ts";
 import { type Connection, type ConnectionOptions, getDataset } from "./connect.ts";
 import { checkOptions } from "./files.ts";
 import { onConnection, withConnection } from "./open-connection.ts";
 import { atRight, type Column, dayOf, printJsonOr, printList } from "./terminal.ts";
-import { addDatasetExport } from "./traces/export.ts";
+import { addDatasetExport, addEpisodeFilters } from "./traces/export.ts";
 import { addImportOptions, describeRevision, importTraces, reviseDataset } from "./traces/import.ts";
 
 export function addDatasetsCommands(program: Command): void {
@@ -76,25 +76,13 @@ export function addDatasetsCommands(program: Command): void {
 }
 
 function addFromEpisodesCommand(datasets: Command): void {
-  datasets
+  const options = datasets
     .command("from-episodes")
     .description("make a revision from an environment's episodes, one trajectory each")
     .requiredOption("--name <name>", "the dataset's name; created if needed")
     .requiredOption("--environment <name>", "whose episodes")
-    .option("--revision <number>", "only those of this environment revision", readNumber)
-    .addOption(
-      choice("--split <split>", "only those with tasks of this split", ["train", "validation", "test"]),
-    )
-    .addOption(choice("--status <status>", "only those in this state", ["open", "finished", "expired"]))
-    .addOption(
-      choice("--outcome <outcome>", "only those with this outcome; none: cut short", [
-        "success",
-        "failure",
-        "none",
-      ]),
-    )
-    .option("--from <time>", "only those started at this time or later")
-    .option("--to <time>", "only those started before this time")
+    .option("--revision <number>", "only those of this environment revision", readNumber);
+  addEpisodeFilters(options)
     .option("--append", "keep the trajectories of the dataset's latest revision")
     .option(...onServer)
     .addHelpText(

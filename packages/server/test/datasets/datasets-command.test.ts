@@ -73,6 +73,23 @@ test("episodes of a server become a revision by one command", async () => {
   ]);
 });
 
+test("episodes of one policy become a file and a revision", async () => {
+  for (const policy of ["early", "late"]) {
+    const start = await presage.call("POST", "/v1/episodes", { environment: "sandbox", index: 0, policy });
+    const { episode_id } = EpisodeStart.parse(await start.json());
+    await presage.call("POST", `/v1/episodes/${episode_id}/step`, { action: `activate ${policy}` });
+  }
+  const late = (...words: string[]) =>
+    runPresage([...words, "--environment", "sandbox", "--policy", "late", "--server", presage.url], {
+      PRESAGE_API_KEY: testKey,
+    });
+  const { stdout } = await late("episodes", "export");
+  expect([stdout.trim().split("\n").length, stdout]).toEqual([1, expect.stringContaining("activate late")]);
+  expect((await late("datasets", "from-episodes", "--name", "late")).stdout).toStartWith(
+    "Revision 1 of late: 1 sample in 1 trajectory.",
+  );
+});
+
 test.each([
   ["datasets from-episodes --name x --environment k --from yesterday", /^--from: .* datetime/],
   ["episodes export --from yesterday --revision one", /^--revision: .* integer; --from: .* datetime/],

@@ -81,19 +81,32 @@ export function addRunExport(runs: Command): void {
     );
 }
 
-export function addEpisodesCommands(program: Command): void {
-  const episodes = program.command("episodes").description("write episodes of environments as a file");
-  addExportOptions(episodes.command("export"), ExportFormat.options)
-    .description("write the steps of the episodes that match as a file, oldest first")
-    .option("--environment <name>", "whose episodes")
-    .option("--revision <number>", "only those of this environment revision")
+/** The options that select episodes of an environment. */
+export function addEpisodeFilters(command: Command): Command {
+  return command
     .addOption(
       choice("--split <split>", "only those with tasks of this split", ["train", "validation", "test"]),
     )
+    .option("--policy <label>", "only those of this policy")
     .addOption(choice("--status <status>", "only those in this state", ["open", "finished", "expired"]))
-    .addOption(choice("--outcome <outcome>", "only those with this outcome", ["success", "failure", "none"]))
+    .addOption(
+      choice("--outcome <outcome>", "only those with this outcome; none: cut short", [
+        "success",
+        "failure",
+        "none",
+      ]),
+    )
     .option("--from <time>", "only those started at this time or later")
-    .option("--to <time>", "only those started before this time")
+    .option("--to <time>", "only those started before this time");
+}
+
+export function addEpisodesCommands(program: Command): void {
+  const episodes = program.command("episodes").description("write episodes of environments as a file");
+  const options = addExportOptions(episodes.command("export"), ExportFormat.options)
+    .description("write the steps of the episodes that match as a file, oldest first")
+    .option("--environment <name>", "whose episodes")
+    .option("--revision <number>", "only those of this environment revision");
+  addEpisodeFilters(options)
     .addHelpText(...examples("presage episodes export --environment shop --format atif --out episodes.jsonl"))
     .action(async (flags: ExportFlags<EpisodeExportQuery>) => {
       const query = checkOptions(EpisodeExportQuery, exportQuery<EpisodeExportQuery>(flags));
