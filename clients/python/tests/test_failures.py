@@ -71,6 +71,14 @@ def test_each_status_has_its_class(
     assert str(error) == f"So it is. (status {status}, request abc)"
 
 
+def test_what_answers_unlike_presage_is_doubted(scripted: ScriptedServer) -> None:
+    for status, end in [(404, "404; is this the URL of a Presage server?"), (502, "502.")]:
+        scripted.script(response(status, {}))
+        with Presage(scripted.url, KEY, retries=0) as client, pytest.raises(PresageError) as raised:
+            client.datasets.list()
+        assert raised.value.args == (f"{scripted.url} responded with status {end}",)
+
+
 def test_a_413_of_the_model_is_not_one_of_the_server(scripted: ScriptedServer) -> None:
     scripted.script(response(413, {"detail": "Too long.", "category": "context_exceeded"}))
     with Presage(scripted.url, KEY) as client, pytest.raises(ContextExceededError):

@@ -32,7 +32,7 @@ export async function readError(
   const text = await response.text();
   const body = parse(secret === undefined ? text : text.replaceAll(secret, "[API key]"));
   const issues = Array.isArray(body.detail) ? body.detail.filter(isIssue) : [];
-  return new PresageError(messageOf(body.detail, issues) ?? `${baseUrl} responded with status ${status}.`, {
+  return new PresageError(messageOf(body.detail, issues) ?? wordStatus(baseUrl, status), {
     category: categoryOf(status, body),
     status,
     requestId: headers.get("x-request-id") ?? undefined,
@@ -42,6 +42,12 @@ export async function readError(
     upstreamBody: typeof body.upstream_body === "string" ? body.upstream_body : undefined,
     issues,
   });
+}
+
+/** What responds to a path of Presage that it lacks is probably something else. */
+function wordStatus(baseUrl: string, status: number): string {
+  const isForeign = [404, 405, 501].includes(status);
+  return `${baseUrl} responded with status ${status}${isForeign ? "; is this the URL of a Presage server?" : "."}`;
 }
 
 /** Browsers reveal only that a response is a redirect, not its status or target. */

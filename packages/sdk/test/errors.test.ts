@@ -40,7 +40,8 @@ describe("errors", () => {
     server.script(() => new Response("<html>proxy</html>", { status }));
     const other = await caught(presage.me());
     expect(other.category).toBe(category);
-    expect(other.message).toBe(`${server.url} responded with status ${status}.`);
+    const doubt = [404, 405].includes(status) ? "; is this the URL of a Presage server?" : ".";
+    expect(other.message).toBe(`${server.url} responded with status ${status}${doubt}`);
     expect(other.requestId).toBeUndefined();
   });
 

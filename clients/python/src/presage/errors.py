@@ -108,7 +108,8 @@ def read_error(url: str, status: int, headers: Mapping[str, str], text: str) -> 
     except (ValueError, RecursionError):
         parsed = None
     body = cast(dict[str, Any], parsed if isinstance(parsed, dict) else {})
-    detail: Any = body.get("detail") or f"{url} responded with status {status}."
+    doubt = "; is this the URL of a Presage server?" if status in (404, 405, 501) else "."
+    detail: Any = body.get("detail") or f"{url} responded with status {status}{doubt}"
     listed = cast(list[Any], detail if isinstance(detail, list) else [])
     issues = [cast(dict[str, Any], issue) for issue in listed if isinstance(issue, dict)]
     told = [f"{'.'.join(map(str, issue.get('loc') or []))}: {issue.get('msg')}" for issue in issues]
