@@ -28,6 +28,8 @@ export interface DataColumn<Row> {
   isExtra?: boolean;
   /** Cannot be removed. */
   isFixed?: boolean;
+  /** Its values say by themselves what they are, so that a phone shows no label. */
+  isPlain?: boolean;
   /** For buttons: the label is not visible, and the column is not copied. */
   isActions?: boolean;
 }

@@ -61,7 +61,7 @@ export function DataRow<Row>({ table, id, row, index, measure }: DataRowProps<Ro
           return (
             <td
               key={column.id}
-              {...(column.isActions !== true && { "data-label": column.label })}
+              {...(column.isActions !== true && column.isPlain !== true && { "data-label": column.label })}
               data-empty={column.value !== undefined && (column.value(row) ?? "") === "" ? "" : undefined}
               className={clsx(
                 cellClass,

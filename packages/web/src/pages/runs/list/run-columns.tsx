@@ -114,6 +114,7 @@ const columns: DataColumn<RunRow>[] = [
       </>
     ),
     widthPx: 184,
+    isPlain: true,
   },
   {
     id: "mode",
@@ -138,6 +139,7 @@ const columns: DataColumn<RunRow>[] = [
     cell: ({ run: { goal } }) =>
       goal === null ? <span className="text-ink-3">–</span> : <GoalState goal={goal} />,
     widthPx: 156,
+    isPlain: true,
   },
   {
     id: "baseline",
@@ -194,6 +196,7 @@ const columns: DataColumn<RunRow>[] = [
     value: ({ run }) => run.started_at ?? run.created_at,
     isNewestFirst: true,
     widthPx: 126,
+    isPlain: true,
   },
 ];
 
