@@ -32,6 +32,7 @@ import {
 } from "./files.ts";
 import { withRunConnection } from "./open-connection.ts";
 import type { NumberedLine } from "./read-lines.ts";
+import { withFile } from "./traces/import-files.ts";
 import { describeExamples } from "./worlds/play.ts";
 import { withoutOwn } from "./worlds/samples.ts";
 
@@ -50,7 +51,7 @@ export function addPredictCommand(program: Command): void {
     .option("--explain", "with --world: which recorded examples the prediction used")
     .option(
       "--file <path>",
-      "transitions as JSON lines with interaction and optionally context, params and next_state",
+      "transitions as JSON lines with interaction and optionally context, params and next_state; - is standard input",
     )
     .option(
       "--out <path>",
@@ -75,7 +76,7 @@ export function addPredictCommand(program: Command): void {
     )
     .action(async (options) => {
       settleRuntimeFor(options.concurrency);
-      await predictCommand(configure(), options);
+      await withFile<PredictOptions>(options, (one) => predictCommand(configure(), one));
     });
 }
 

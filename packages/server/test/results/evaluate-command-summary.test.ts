@@ -1,4 +1,7 @@
 import { expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import { testKey } from "../support/presage/presage.ts";
+import { runPresageProcess } from "../support/presage/run-presage.ts";
 import { sampleLine, useEvaluateCommand } from "../support/presage/use-evaluate-command.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 
@@ -113,4 +116,16 @@ test("a reason that several evaluators share is one, and counts lines", async ()
       ].join("\n"),
     );
   }
+});
+
+test("predict and evaluate read standard input, packed or not", async () => {
+  const lines = `${JSON.stringify({ interaction: { state: "The fridge is closed.", action: "open fridge" }, next_state: "You open the fridge." })}\n`;
+  const predicted = await runPresageProcess(["predict", "--file", "-"], {}, new Blob([gzipSync(lines)]));
+  expect([predicted.code, JSON.parse(predicted.stdout)]).toMatchObject([0, { line: 1, exact_match: true }]);
+  const { stdout, stderr } = await runPresageProcess(
+    ["evaluate", "--file", "-", "--evaluator", "exact-match", "--server", command.presage.url],
+    { PRESAGE_API_KEY: testKey },
+    new Blob([predicted.stdout]),
+  );
+  expect([JSON.parse(stdout).results[0].pass, stderr]).toEqual([true, expect.stringContaining("1 line in")]);
 });

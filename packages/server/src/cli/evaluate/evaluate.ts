@@ -21,6 +21,7 @@ import {
 } from "../files.ts";
 import { openOrCreate } from "../open-connection.ts";
 import { readLines } from "../read-lines.ts";
+import { withFile } from "../traces/import-files.ts";
 import {
   countOutcome,
   type EvaluateLineOptions,
@@ -44,7 +45,7 @@ export function addEvaluateCommand(program: Command): void {
     .description("evaluate the lines of a file; stores the results")
     .requiredOption(
       "--file <path>",
-      "JSON lines with evaluated_model_output and whatever the evaluators need, or the output of presage predict --file; trajectory_id and step of a line become tags",
+      "JSON lines with evaluated_model_output and whatever the evaluators need, or the output of presage predict --file; trajectory_id and step of a line become tags; - is standard input",
     )
     .requiredOption("--evaluator <name[=profile]>", "an evaluator to run; repeatable", collect)
     .option(
@@ -75,7 +76,7 @@ export function addEvaluateCommand(program: Command): void {
     )
     .action(async (options) => {
       settleRuntimeFor(options.concurrency);
-      await evaluateCommand(configure(), options);
+      await withFile<EvaluateOptions>(options, (one) => evaluateCommand(configure(), one));
     });
 }
 

@@ -186,6 +186,17 @@ export async function withFiles<Result>(
   }
 }
 
+/** Calls `work` with the options; `--file -` becomes the temporary file that keeps standard input. */
+export async function withFile<Options extends { file?: string }>(
+  options: Options,
+  work: (options: Options) => Promise<void>,
+): Promise<void> {
+  if (options.file !== "-") return await work(options);
+  await withFiles(["-"], async (files) => {
+    for (const { path } of files) await work({ ...options, file: path });
+  });
+}
+
 async function filesAt(path: string): Promise<ImportFile[]> {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
     checkFiles(path, undefined);

@@ -31,11 +31,15 @@ export async function runPresage(args: string[], environment: Record<string, str
 }
 
 /** Runs a `presage` command in its own process, until that exits. */
-export async function runPresageProcess(args: string[], environment: Record<string, string>): Promise<Ran> {
+export async function runPresageProcess(
+  args: string[],
+  environment: Record<string, string>,
+  stdin: Blob | "ignore" = "ignore",
+): Promise<Ran> {
   const child = Bun.spawn([...presageCommand, ...args], {
     cwd: tmpdir(),
     env: { PATH: process.env.PATH ?? "", ...environment },
-    stdin: "ignore",
+    stdin,
     stdout: "pipe",
     stderr: "pipe",
   });
