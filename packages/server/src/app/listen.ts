@@ -1,5 +1,6 @@
 import { dlopen } from "bun:ffi";
 import { readdirSync } from "node:fs";
+import { isIP } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { idleTimeoutS } from "../http/call.ts";
 import { isOpenAiPath, openAiError } from "../http/errors.ts";
@@ -69,6 +70,11 @@ const foreignAddressCodes = new Set<unknown>([
 /** Explains why `Bun.serve` failed, if the cause is known. */
 function explainListenError(error: unknown, host: string, port: number): unknown {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "EADDRINUSE" && isNamed(host))
+    return new ListenError(
+      `${hostAndPort(host, port)} is in use, or ${host} is not an address of this machine; set PRESAGE_PORT or PRESAGE_HOST to a free address.`,
+      error,
+    );
   if (code === "EADDRINUSE") return addressInUseError(host, port, error);
   if (code === "EACCES")
     return new ListenError(
@@ -81,6 +87,11 @@ function explainListenError(error: unknown, host: string, port: number): unknown
       error,
     );
   return error;
+}
+
+/** Whether a host is a name. For one without an address, Bun reports the code of an earlier error. */
+function isNamed(host: string): boolean {
+  return isIP(host) === 0 && host !== "localhost";
 }
 
 export function addressInUseError(host: string, port: number, cause?: unknown): ListenError {

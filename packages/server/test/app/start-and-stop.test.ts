@@ -124,9 +124,9 @@ test.each(["192.0.2.1", "no-such-host.invalid"])(
   async (host) => {
     const refused = start([...presageCommand, "serve"], { PRESAGE_HOST: host, PRESAGE_PORT: "8080" });
     expect(await refused.exited).toBe(1);
-    expect(await new Response(refused.stderr).text()).toBe(
-      `${host} is not an address of this machine; set PRESAGE_HOST to one that is.\n`,
-    );
+    const said = await new Response(refused.stderr).text();
+    expect(said).toContain(`${host} is not an address of this machine; set PRESAGE_`);
+    expect(said.trimEnd().split("\n")).toHaveLength(1);
   },
 );
 
