@@ -148,16 +148,17 @@ test("The share to keep is said in one sentence, and never as more than it is", 
 
 test("A model beats its records only if the test says so", () => {
   const interval = { level: 0.95, lower: 0.05, upper: 0.19 };
-  expect(describeAgainstRecords({ difference: 0.12, interval, outcome: "better" })).toBe(
-    "The model beats the records alone by 12.0 points (95 % interval +5.0 to +19.0).",
+  const measure = "score";
+  expect(describeAgainstRecords({ measure, difference: 0.12, interval, outcome: "better" })).toBe(
+    "The model beats the records alone by 12.0 points of the mean score (95 % interval +5.0 to +19.0).",
   );
-  expect(describeAgainstRecords({ difference: -0.2, interval: null, outcome: "worse" })).toBe(
-    "The model does not beat the records alone: −20.0 points (no interval).",
+  expect(
+    describeAgainstRecords({ measure: "pass_rate", difference: -0.2, interval: null, outcome: "worse" }),
+  ).toBe("The model does not beat the records alone: −20.0 points of the pass rate (no interval).");
+  expect(describeAgainstRecords({ measure, difference: 0.12, interval, outcome: "undecided" })).toBe(
+    "It is not shown that the model beats the records alone: +12.0 points of the mean score (95 % interval +5.0 to +19.0).",
   );
-  expect(describeAgainstRecords({ difference: 0.12, interval, outcome: "undecided" })).toBe(
-    "It is not shown that the model beats the records alone: +12.0 points (95 % interval +5.0 to +19.0).",
-  );
-  expect(describeAgainstRecords({ difference: null, interval: null, outcome: "undecided" })).toBe(
+  expect(describeAgainstRecords({ measure, difference: null, interval: null, outcome: "undecided" })).toBe(
     "The model and the records alone have no sample with a verdict in common.",
   );
 });
@@ -191,7 +192,7 @@ test("changes since the previous run name what people set, and nothing where no 
       },
     });
   expect(change(0.031)).toEqual([
-    "Since the last run of this name by exact-match: +3.1 points (+1.2 to +5.0); temperature default → 0.7; error-taxonomy slips no longer measured; samples all → 60 of 240; model the same",
+    "Since the last run of this name by exact-match: +3.1 points of the mean score (+1.2 to +5.0); temperature default → 0.7; error-taxonomy slips no longer measured; samples all → 60 of 240; model the same",
   ]);
   expect(change(null)).toEqual([]);
 });

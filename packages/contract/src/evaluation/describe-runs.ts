@@ -22,11 +22,11 @@ export function describeRange({ interval }: Pick<Compared, "interval">): string 
 
 /** Says whether a model beats what its own records alone would answer: always the test's outcome. */
 export function describeAgainstRecords(
-  compared: Pick<Compared, "difference" | "interval" | "outcome">,
+  compared: Pick<Compared, "difference" | "interval" | "measure" | "outcome">,
 ): string {
-  const { difference, outcome } = compared;
+  const { difference, measure, outcome } = compared;
   if (difference === null) return "The model and the records alone have no sample with a verdict in common.";
-  const points = `${formatPoints(difference)} points (${describeRange(compared)})`;
+  const points = `${formatPoints(difference)} points of the ${measureNames[measure]} (${describeRange(compared)})`;
   if (outcome === "better") return `The model beats the records alone by ${points.replace("+", "")}.`;
   if (outcome === "worse") return `The model does not beat the records alone: ${points}.`;
   return `It is not shown that the model beats the records alone: ${points}.`;
@@ -103,17 +103,19 @@ function share(value: number): string {
   return `${(100 * value).toFixed(1).replace(/\.0$/, "")} %`;
 }
 
-/** Says by how much a run differs from the previous one, and what they were made with: “+2.1 points (+0.4 to +3.8); model a → b” */
+/** Says by how much a run differs from the previous one, and what they were made with: “+2.1 points of the pass rate (+0.4 to +3.8); model a → b” */
 export function describePrevious(
   { changes, unchanged }: Pick<RunPrevious, "changes" | "unchanged">,
-  compared: Pick<RunPrevious["evaluators"][number], "difference" | "interval"> | undefined,
+  compared: Pick<RunPrevious["evaluators"][number], "difference" | "interval" | "measure"> | undefined,
   { withParams = true }: { withParams?: boolean } = {},
 ): string {
-  const { difference = null, interval = null } = compared ?? {};
+  const { difference = null, interval = null, measure = "score" } = compared ?? {};
   const range =
     interval === null ? "no interval" : `${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`;
   const parts = [
-    difference === null ? "no sample in common" : `${formatPoints(difference)} points (${range})`,
+    difference === null
+      ? "no sample in common"
+      : `${formatPoints(difference)} points of the ${measureNames[measure]} (${range})`,
     ...changes.filter(({ what }) => withParams || !what.startsWith("params.")).map(describeAspect),
     ...(!withParams && changes.some(({ what }) => what.startsWith("params.")) ? ["params differ"] : []),
     ...(unchanged.includes("model") ? ["model the same"] : []),

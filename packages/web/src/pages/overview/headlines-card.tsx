@@ -1,4 +1,4 @@
-import { describeTrouble, formatPoints } from "@presage/contract/describe-runs";
+import { describeTrouble, formatPoints, measureNames } from "@presage/contract/describe-runs";
 import type { Headline } from "@presage/sdk";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -255,7 +255,7 @@ const arrows = { better: ArrowUp, worse: ArrowDown, undecided: ArrowRight };
 
 function Change({ row: { run, change } }: { row: Headline }) {
   if (change === null) return nothing;
-  const { run_id, name, difference, interval, outcome } = change;
+  const { run_id, name, difference, interval, measure, outcome } = change;
   const Icon = arrows[outcome];
   const isSame = difference === 0 && interval === null;
   return (
@@ -272,7 +272,7 @@ function Change({ row: { run, change } }: { row: Headline }) {
         <Link
           to="/compare"
           search={{ runs: `${run_id},${run.id}` }}
-          title={`Compare with ${name}`}
+          title={`Points of the ${measureNames[measure]}. Compare with ${name}`}
           className={clsx(link, "whitespace-nowrap")}
         >
           {isSame ? "±0.0 points" : `${formatPoints(difference)} points`}

@@ -26,7 +26,7 @@ const compared = {
 test("the answer is the outcome of the test with its figure, whatever the rates are", () => {
   expect(answerOf(run, figures, compared, " by rouge-l")).toMatchObject({
     tone: "pass",
-    text: "Better than the best baseline by rouge-l, retrieval: +30.0 points (+20.0 to +40.0).",
+    text: "Better than the best baseline by rouge-l, retrieval: +30.0 points of the mean score (+20.0 to +40.0).",
   });
   expect(answerOf(run, figures, { ...compared, outcome: "undecided" }, "")).toMatchObject({
     tone: "warn",
@@ -44,7 +44,7 @@ test("a difference that one more failure would undo says so", () => {
 test("without a run of the baseline nothing is claimed, and what is missing is said", () => {
   expect(answerOf(run, figures, undefined, "")).toMatchObject({
     tone: "neutral",
-    text: "Difference from retrieval not tested (+30.0 points): it has no run of its own yet.",
+    text: "Difference from retrieval not tested (+30.0 points of the pass rate): it has no run of its own yet.",
   });
   expect(answerOf({ ...run, status: "running" }, figures, undefined, "").text).toEndWith(
     "this run has not finished.",

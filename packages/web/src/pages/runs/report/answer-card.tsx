@@ -212,7 +212,7 @@ export function answerOf(
       const whose = mode === "free-running" ? " free-running" : "";
       return { tone: "neutral", text: `No${whose} baseline to compare with.`, detail: "" };
     }
-    const apart = `${formatPoints(pass_rate - baseline.pass_rate)} points`;
+    const apart = `${formatPoints(pass_rate - baseline.pass_rate)} points of the pass rate`;
     const noPair =
       compared === undefined ? "it has no run of its own yet" : "no sample has a verdict in both runs";
     const why = status === "finished" ? noPair : "this run has not finished";
@@ -222,7 +222,7 @@ export function answerOf(
       detail: "",
     };
   }
-  const { outcome, wins, losses, ties, difference, interval } = compared;
+  const { outcome, wins, losses, ties, difference, interval, measure } = compared;
   const better = outcome === "better" ? "the model" : kind;
   const undone =
     compared.survives_one_failure === false
@@ -232,7 +232,7 @@ export function answerOf(
     interval === null ? "no interval" : `${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`;
   return {
     tone: tones[outcome],
-    text: `${titles[outcome]}${by}, ${kind}: ${formatPoints(difference)} points (${range}).`,
+    text: `${titles[outcome]}${by}, ${kind}: ${formatPoints(difference)} points of the ${measureNames[measure]} (${range}).`,
     detail: `${counted(wins, "sample")} better, ${formatCount(losses)} worse, ${formatCount(ties)} the same.${undone}`,
   };
 }
