@@ -183,9 +183,10 @@ export function formatPointsApart(difference: number | null): string {
   return formatPoints(difference).replace(/^[+−]/, "");
 }
 
-/** “p = 0.012”, or “p < 0.001” */
+/** “p = 0.012”, or “p < 0.001”; with more digits where three would hide on which side of 0.05 it is. */
 export function describeP(p: number): string {
-  return p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`;
+  const digits = p < 0.05 && p.toFixed(3) === "0.050" ? 5 : 3;
+  return p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(digits)}`;
 }
 
 /** What predicts, by name. */

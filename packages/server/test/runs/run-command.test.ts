@@ -344,7 +344,7 @@ onAnyDatabase((database) => {
       const toFile = ["--format", "html", "--out", page];
       await presageRuns("compare", name("no-change"), name("most-frequent"), ...toFile);
       expect(await Bun.file(page).text()).toContain(
-        `<h1>${name("most-frequent")} against ${name("no-change")}</h1>`,
+        `<h1>“${name("most-frequent")}” against “${name("no-change")}”</h1>`,
       );
       const json = await presageRuns("compare", name("no-change"), name("most-frequent"), "--json");
       expect(JSON.parse(json.stdout).evaluators).toHaveLength(1);

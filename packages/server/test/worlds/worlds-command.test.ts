@@ -356,11 +356,11 @@ test.each(isWholeRun ? everywhere : [])(
     await run("import", join(directory, "shelf.jsonl"), "--name", "shelf");
     await run("worlds", "create", "shelf", "--examples", "shelf", "--confidence", "retrieval");
     const { code, stdout, stderr } = await run("worlds", "evaluate", "shelf", "--curve");
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^ +20 +20 +1\.000 +1\.000$/m)]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^ +20 +20 +100\.0 % +100\.0 %$/m)]);
     for (const [trajectories, rate] of [
-      [2, "0.100"],
-      [4, "0.200"],
-      [10, "0.500"],
+      [2, "10.0 %"],
+      [4, "20.0 %"],
+      [10, "50.0 %"],
     ])
       expect(stdout).toMatch(
         new RegExp(`^ +${trajectories} +${trajectories} +${rate} +${rate} {2}${rate} {2}${rate}$`, "m"),

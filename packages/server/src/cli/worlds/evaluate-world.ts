@@ -12,7 +12,7 @@ import { nothingDetectable } from "@presage/contract/describe-comparison";
 import { formatPoints, formatPointsApart } from "@presage/contract/describe-runs";
 import { PresageError } from "@presage/sdk";
 import { ServiceError } from "../../platform/errors.ts";
-import { printable, sha256Hex } from "../../platform/words.ts";
+import { percent, printable, sha256Hex } from "../../platform/words.ts";
 import { filterOf } from "../../worlds/find-world.ts";
 import { isExample, isRecords } from "../../worlds/world.ts";
 import { CommandError, printNotice } from "../command.ts";
@@ -191,17 +191,18 @@ async function printCurve({ call }: RunConnection, points: readonly Point[]): Pr
   const rows: (Point & { rates: number[] })[] = [];
   for (const point of points) {
     const reports = await Promise.all(point.runs.map(({ id }) => call(({ runs }) => runs.report(id))));
-    const rates = reports.map(({ evaluators: [first] }) => first?.pass_rate ?? first?.mean ?? Number.NaN);
+    const rates = reports.flatMap(({ evaluators: [first] }) => first?.pass_rate ?? []);
     rows.push({ ...point, rates });
   }
-  const meanOf = (rates: readonly number[]) => rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
+  const meanOf = (rates: readonly number[]) =>
+    rates.length === 0 ? "–" : percent(rates.reduce((sum, rate) => sum + rate, 0) / rates.length);
   process.stdout.write("\n");
   printTable(
     [
       { heading: "trajectories", text: ({ trajectories }) => String(trajectories), align: "right" },
       { heading: "examples", text: ({ examples }) => String(examples), align: "right" },
-      { heading: "mean", text: ({ rates }) => meanOf(rates).toFixed(3), align: "right" },
-      { heading: "of each draw", text: ({ rates }) => rates.map((rate) => rate.toFixed(3)).join("  ") },
+      { heading: "pass rate", text: ({ rates }) => meanOf(rates), align: "right" },
+      { heading: "of each draw", text: ({ rates }) => rates.map(percent).join("  ") },
     ],
     rows,
   );
