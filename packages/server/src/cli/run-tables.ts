@@ -12,7 +12,7 @@ import {
   withNote,
 } from "@presage/contract/describe-runs";
 import { SingleBar } from "cli-progress";
-import { countOf, printable } from "../platform/words.ts";
+import { countOf, printable, threeDecimals } from "../platform/words.ts";
 import { printNotice } from "./command.ts";
 import { percent } from "./evaluate/evaluate-line.ts";
 import { describeP, nameOf } from "./gate.ts";
@@ -89,7 +89,7 @@ function describeLacking(row: ReportRow): string[] {
   if (failed === 0 || (mean === null && rate === null)) return [];
   const figures = [
     ...(rate === null ? [] : [`pass rate ${percent(rate)}`]),
-    ...(mean === null ? [] : [`mean ${mean.toFixed(3)}`]),
+    ...(mean === null ? [] : [`mean ${threeDecimals(mean)}`]),
   ].join(", ");
   return [
     `${nameOf(row)}: ${countOf(failed, "prediction")} without a verdict; with failures as zero, ${figures}`,
@@ -191,9 +191,8 @@ function describeBases(
 const comparisonColumns: readonly Column<ComparisonRow>[] = [
   { heading: "evaluator", text: ({ evaluator }) => evaluator, canWrap: true },
   { heading: "run", text: ({ run }) => run },
-  atRight(
-    "mean or rate",
-    ({ figures: { mean, pass_rate } }) => mean?.toFixed(3) ?? percent(pass_rate ?? undefined),
+  atRight("mean or rate", ({ figures: { mean, pass_rate } }) =>
+    mean === null ? percent(pass_rate ?? undefined) : threeDecimals(mean),
   ),
   atRight("difference (95 %)", ({ candidate }) =>
     candidate === undefined ? "reference" : describeDifference(candidate.difference, candidate.interval),

@@ -39,6 +39,11 @@ export function percent(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
 }
 
+/** A mean score as `0.667`, rounded like a percentage: 0.7875 is 0.788 beside 78.8 %. */
+export function threeDecimals(score: number): string {
+  return (Math.round(1000 * score) / 1000).toFixed(3);
+}
+
 /** Items in parts of at most `size`. */
 export function* inParts<Item>(items: readonly Item[], size: number): Generator<Item[], void> {
   for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);

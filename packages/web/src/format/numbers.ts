@@ -55,8 +55,8 @@ export function formatShortCost(cost: number, currency: string): string {
 
 /** 0.873 */
 export function formatScore(score: number | null): string {
-  // Avoids “-0”.
-  return score === null ? "–" : String(+score.toFixed(3) + 0);
+  // Rounded like a percentage, so that 0.7875 is 0.788 beside 78.8 %. Avoids “-0”.
+  return score === null ? "–" : String(Math.round(1000 * score) / 1000 + 0);
 }
 
 /** The mean score, or the pass rate if no verdict has a score. */

@@ -234,6 +234,7 @@ slowDashboardTest("There is nothing to press where there is nothing to review", 
   const id = await evaluate(client, "single", ["The door opens."]);
   const page = await visit(`/review?profile_id=${id}`);
   const pass = region(page).getByRole("button", { name: "Pass" });
+  await pass.waitFor();
   await press(page, "p");
   await page.getByText("1 labelled, 0 left").waitFor();
   // The last decision can still be undone.

@@ -114,7 +114,9 @@ export function tenQuestions(dataset: string): Question[] {
       question: "What changed since the last run?",
       clicks: [run],
       answer: (page) =>
-        page.getByText(/by exact-match: .*points of the .+ \(.+\); (.+ → |model the same|nothing else differs)/),
+        page.getByText(
+          /by exact-match: .*points of the .+ \(.+\); (.+ → |model the same|nothing else differs)/,
+        ),
     },
     {
       question: "Can I show this to my boss?",

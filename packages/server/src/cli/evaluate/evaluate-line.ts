@@ -4,7 +4,7 @@ import { familyOf } from "@presage/contract/describe-runs";
 import { z } from "zod";
 import { hasFailed, type Sample } from "../../evaluators/outcome.ts";
 import { jackknifeError, momentsOfClusters, rateInterval } from "../../platform/statistics/intervals.ts";
-import { printable, sha256Hex } from "../../platform/words.ts";
+import { printable, sha256Hex, threeDecimals } from "../../platform/words.ts";
 import { clusterOf, readResultMetadata } from "../../results/result.ts";
 import { CommandError } from "../command.ts";
 import { checkLine, InvalidLineError, type OutputLine, parseLine } from "../files.ts";
@@ -249,7 +249,7 @@ function describeInterval({ clusters }: OutcomeCounts): string {
 }
 
 function describeScore({ graded, scoreSum }: OutcomeCounts): string {
-  return graded === 0 ? "–" : (scoreSum / graded).toFixed(3);
+  return graded === 0 ? "–" : threeDecimals(scoreSum / graded);
 }
 
 export function percent(share: number | undefined): string {

@@ -1,5 +1,5 @@
 import { describeP } from "@presage/contract/describe-runs";
-import { shortened } from "../../platform/words.ts";
+import { shortened, threeDecimals } from "../../platform/words.ts";
 
 /** A part of a report for people. All texts are plain: the writer of the page escapes them. */
 export type ReportPart =
@@ -71,7 +71,7 @@ function points(share: number): string {
 
 /** 0.667: a mean score is not a share of anything. */
 export function formatScore(value: number | null): string {
-  return value === null ? "–" : value.toFixed(3);
+  return value === null ? "–" : threeDecimals(value);
 }
 
 export function formatScoreInterval(bounds: Bounds): string {

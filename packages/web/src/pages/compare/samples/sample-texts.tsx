@@ -6,6 +6,7 @@ import { usePresage } from "../../../data/client.ts";
 import type { SampleInRun } from "../../../data/comparisons.ts";
 import { resultQuery } from "../../../data/results.ts";
 import { formatScore, formatShare } from "../../../format/numbers.ts";
+import { withoutVersion } from "../../../format/words.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
@@ -56,7 +57,10 @@ function ComparedOutput({ marked, judged, result, place }: ComparedOutputProps) 
       <h3 className="flex flex-wrap items-center gap-2 text-sm font-semibold">
         <RunName marked={marked} />
         {judged.pass_rate !== null && <PassRateBadge passRate={judged.pass_rate} />}
-        <span className="text-xs font-normal text-ink-3 tabular-nums">{formatScore(judged.score)}</span>
+        <span className="text-xs font-normal text-ink-3 tabular-nums">
+          {formatScore(judged.score)}
+          {data && ` by ${withoutVersion(data.evaluator_id)}`}
+        </span>
         <Link
           to="/runs/$runId/trajectories/$trajectoryId"
           params={{ runId: marked.run.id, trajectoryId: place.trajectory_id }}

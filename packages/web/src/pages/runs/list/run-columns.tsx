@@ -247,7 +247,7 @@ function PassRate({ row: { run, headline }, isNamed }: { row: RunRow; isNamed: b
             baseline={baseline?.pass_rate}
           />
         </span>
-        <span className="shrink-0 font-medium text-ink">{formatShare(pass_rate)}</span>
+        <span className="w-14 shrink-0 text-right font-medium text-ink">{formatShare(pass_rate)}</span>
       </span>
       <span className="flex justify-between gap-2 text-xs text-ink-3">
         <span className="truncate">{isNamed && name}</span>
