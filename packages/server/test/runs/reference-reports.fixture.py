@@ -112,6 +112,10 @@ def compared(samples, runs, matches):
     chosen = {name: places for name, places in dimensions(samples).items() if name in ("step", "changed", "changes")}
     reference, candidates = compare(tallies, trajectories_of(samples), chosen)
     decide(candidates)
+    for candidate, run, match in zip(candidates, runs[1:], matches[1:]):
+        verdicts = tally(run["outcomes"])["verdicts"]
+        unmatched = set(range(len(verdicts))) - set(match)
+        candidate["only_in_candidate"] += int(sum(verdicts[place] > 0 for place in unmatched))
     return {"reference": reference, "candidates": candidates}
 
 
