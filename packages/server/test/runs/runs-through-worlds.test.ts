@@ -292,7 +292,9 @@ onAnyDatabase((database) => {
     expect(report.records).toMatchObject({ run_id: records.id });
     expect(report.records.evaluators[0]).toMatchObject({
       ...{ outcome: "better", difference: expect.closeTo(24 / 28, 6) },
-      sentence: expect.stringMatching(/^The model beats the records alone by 85\.7 points of the mean score \(95 % interval /),
+      sentence: expect.stringMatching(
+        /^The model beats the records alone by 85\.7 points of the mean score \(95 % interval /,
+      ),
     });
     expect(report.provenance.warnings.join("\n")).toContain("4 of 28");
     const page = await (await presage.call("GET", `/v1/runs/${id}/report?format=md`)).text();
