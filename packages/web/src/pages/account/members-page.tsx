@@ -37,12 +37,9 @@ function MembersPage() {
           title="How others join"
           hint="Others join through the identity provider, or with the first command on the server; the second command ends their access."
         >
-          <div className="max-w-xl p-4">
-            <CodeBlock
-              code={`${commandName()} users add NAME\n${commandName()} users end NAME`}
-              label="the commands"
-              language="shell"
-            />
+          <div className="flex max-w-xl flex-col gap-3 p-4">
+            <CodeBlock code={`${commandName()} users add NAME`} label="the first command" language="shell" />
+            <CodeBlock code={`${commandName()} users end NAME`} label="the second command" language="shell" />
           </div>
         </Card>
       </OwnersOnly>

@@ -139,7 +139,7 @@ function VerdictsView({ filtering, children }: ResultsViewProps) {
     hasDrawer: true,
     openId,
     sorting: "server",
-    spare: ["sample", "run", "score"],
+    spare: ["score", "gold", "sample", "run"],
     isMain: true,
   });
   const { row, previous, next } = useNeighbours(rows, openId);
