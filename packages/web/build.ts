@@ -26,9 +26,9 @@ const fontFiles = ["inter-latin-wght-normal.woff2", "jetbrains-mono-latin-wght-n
 
 const sectionOf = (module: string) => /src\/pages\/([^/]+)\//.exec(module)?.[1] ?? null;
 
-/** What few readers of a section open, in a script beside the section's: such as playing an environment, and the steps of a run. */
+/** What few readers of a section open, in a script beside the section's: such as the tasks of an environment, and the steps of a run. */
 const partOf = (module: string) =>
-  /pages\/(environments\/(?:play|environment\/definition)|runs\/(?:trajectory|samples\/sample-drawer|run\/missing))/
+  /pages\/(environments\/(?:play|tasks|environment\/definition)|runs\/(?:trajectory|samples\/sample-drawer|run\/missing))/
     .exec(module)?.[1]
     ?.split("/")[0];
 

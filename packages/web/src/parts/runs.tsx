@@ -80,8 +80,6 @@ export function HeadlineRate({ of }: { of: Pick<Headline, "run"> | undefined }) 
 export interface Said {
   tone: Tone;
   text: string;
-  /** Shown on hover. */
-  title?: string;
 }
 
 const goalTones = { met: "pass", missed: "fail", undecided: "warn" } as const;
@@ -96,11 +94,7 @@ type Judgeable = Pick<ListedRun, "goal" | "headline" | "target">;
 const outcomes = {
   better: { tone: "pass", text: "Above baseline" },
   worse: { tone: "fail", text: "Below baseline" },
-  undecided: {
-    tone: "warn",
-    text: "Baseline: undecided",
-    title: "Compared in pairs, sample by sample, no difference from the best baseline is shown.",
-  },
+  undecided: { tone: "warn", text: "Baseline: undecided" },
 } satisfies Record<NonNullable<RunHeadline["baseline_outcome"]>, Said>;
 
 /** The verdict of a run on its target: by its goal, else by the comparison with the best baseline in pairs or, without one, by whether their intervals are apart. */
@@ -126,10 +120,10 @@ export function ToneIcon({ tone, className }: { tone: Tone; className?: string }
   return <Icon aria-hidden className={className} />;
 }
 
-function JudgedBadge({ tone, text, title }: Said) {
+function JudgedBadge({ tone, text }: Said) {
   return (
     <Badge tone={tone} icon={tone !== "neutral" && <ToneIcon tone={tone} />}>
-      <span title={title}>{text}</span>
+      {text}
     </Badge>
   );
 }

@@ -23,7 +23,6 @@ import { Tabs } from "../../../ui/tabs.tsx";
 import { EnvironmentDialog } from "../form/environment-dialog.tsx";
 import { taskCount } from "../list/environment-columns.tsx";
 import { RealityTab } from "../reality/reality-tab.tsx";
-import { TasksTab } from "../tasks/tasks-tab.tsx";
 import { EnvironmentFigures } from "./environment-figures.tsx";
 import { EpisodesTab } from "./episodes-tab.tsx";
 import { SuccessTab } from "./success-tab.tsx";
@@ -31,6 +30,7 @@ import { SuccessTab } from "./success-tab.tsx";
 const path = "/environments/$name";
 
 /** Not part of what the page starts with. */
+const TasksTab = lazyPart(async () => (await import("../tasks/tasks-tab.tsx")).TasksTab);
 const DefinitionTab = lazyPart(async () => (await import("./definition-tab.tsx")).DefinitionTab);
 
 export const environmentRoute = createLazyRoute(path)({ component: EnvironmentPage });
@@ -175,7 +175,11 @@ function EnvironmentTabs({ environment }: { environment: Environment }) {
               Tasks <span className="text-ink-3 tabular-nums">{formatCount(taskCount(environment))}</span>
             </>
           ),
-          content: <TasksTab environment={environment} />,
+          content: (
+            <Suspense fallback={<SkeletonRows count={6} className="h-9" />}>
+              <TasksTab environment={environment} />
+            </Suspense>
+          ),
         },
         {
           value: "success",
