@@ -60,7 +60,9 @@ dashboardTest(
     // The model passes 22 of 23 verdicts; no change is right where nothing happens.
     await exact.getByText("95.7 %").waitFor();
     expect(await exact.textContent()).toContain("47.8\u00a0%");
-    await page.getByText(/^Difference from no change not tested \(\+47\.8 points of the pass rate\)/).waitFor();
+    await page
+      .getByText(/^Difference from no change not tested \(\+47\.8 points of the pass rate\)/)
+      .waitFor();
 
     await page.getByRole("button", { name: "Measure the difference" }).click();
     await page.getByText(/^Better than the best baseline.+, no change: \+47\.8 points/).waitFor();
