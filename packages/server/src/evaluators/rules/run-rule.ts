@@ -223,6 +223,7 @@ async function openPool({ threadModule, maxThreads, idleThreadMs: idleTimeout }:
 /** The threads, which start with the first task. */
 function createPool(options: RuleRunnerOptions) {
   let pool: Promise<Tinypool> | undefined;
+  let isDestroyed = false;
   return {
     async run<Result>(task: ConfigCheckTask, signal: AbortSignal, name: string): Promise<Result> {
       for (;;) {
@@ -236,12 +237,13 @@ function createPool(options: RuleRunnerOptions) {
         } catch (error) {
           if (signal.aborted) throw signal.reason;
           // The pool may give a task to a thread that is being ended for another client.
-          if (!(error instanceof Error && error.message === "Terminating worker thread"))
-            throw internalError(error);
+          const isEnding = error instanceof Error && error.message === "Terminating worker thread";
+          if (isDestroyed || !isEnding) throw internalError(error);
         }
       }
     },
     async destroy() {
+      isDestroyed = true;
       await (await pool)?.destroy();
     },
   };
